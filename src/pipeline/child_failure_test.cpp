@@ -13,6 +13,7 @@ namespace {
 TEST(LastWords, AreTheLastLineThatSaysAnything) {
   EXPECT_EQ(last_words("one\ntwo\n\n  \n"), "two");
   EXPECT_EQ(last_words(""), "");
+  EXPECT_EQ(last_words(std::string("too few slots\n------\n\0", 23)), "too few slots");
   EXPECT_EQ(last_words(std::string(500, 'x')), std::string(400, 'x') + " ...");
 }
 

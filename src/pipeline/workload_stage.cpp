@@ -1,6 +1,7 @@
 #include "pipeline/workload_stage.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <csignal>
 
@@ -339,13 +340,21 @@ bool has_risen(std::optional<std::uint64_t> before, std::optional<std::uint64_t>
   return before && after && *after > *before;
 }
 
+/// Rules and control characters, which some launchers print around their messages, are no words.
+bool has_words(std::string_view line) {
+  return std::any_of(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
 }  // namespace
 
 std::string last_words(const std::string& tail) {
   std::string_view last;
   for (const std::string_view line : lines(tail)) {
     const std::string_view words = trim(line);
-    if (!words.empty() && !is_stack(words)) last = without_what(words);
+    if (has_words(words) && !is_stack(words)) last = without_what(words);
   }
   if (last.size() <= kMostWords) return std::string(last);
   return std::string(last.substr(0, kMostWords)) + " ...";

@@ -50,9 +50,9 @@ class RanksTest(unittest.TestCase):
         self.root = Path(tempfile.mkdtemp(prefix="rk"))
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.env = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_", "PMI"))}
-        # Root and too few cores are no obstacle here.
+        # Root and too few cores are no obstacle here, for Open MPI 4 and 5.
         self.env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                        OMP_NUM_THREADS="1", TMPDIR=str(self.root))
+                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", OMP_NUM_THREADS="1", TMPDIR=str(self.root))
         self.run_dir = self.root / "run"
 
     def profline(self, *words, ranks=4, command=None, code=0, env=None, verb="run"):

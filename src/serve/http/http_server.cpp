@@ -165,14 +165,20 @@ void send(Response& response, std::string_view range, httplib::Response& to) {
   }
 }
 
-}  // namespace
+/// What a server keeps while the library's server is replaced.
+struct State {
+  std::atomic<Site*> site{nullptr};
+  std::atomic<bool> is_over{false};    ///< the server is to stop
+  std::atomic<bool> is_ending{false};  ///< connections are to end, for this or another reason
+  std::atomic<bool> is_done{false};
+};
 
-class HttpServer::Impl final : public httplib::Server {
+class Listener final : public httplib::Server {
  public:
-  Impl() {
-    new_task_queue = [this] { return new Threads(is_ending_); };
+  explicit Listener(State& state) : state_(state) {
+    new_task_queue = [this] { return new Threads(state_.is_ending); };
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      Site* const site = site_.load();
+      Site* const site = state_.site.load();
       if (site != nullptr) {
         Response answer = site->respond(visitor_of(request), request.target);
         send(answer, request.method == "GET" ? only(request, "Range") : "", response);
@@ -182,28 +188,28 @@ class HttpServer::Impl final : public httplib::Server {
     set_payload_max_length(0);
     set_keep_alive_max_count(kMostRequests);
     set_keep_alive_timeout(kTimeBetween.count());
+    // Without SO_REUSEPORT, which the library would set: two servers must not share a port.
+    set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
   }
 
   /// The library lets 5 clients wait; further ones would try again after a second, then two.
   void let_many_wait() const { ::listen(svr_sock_, SOMAXCONN); }
 
-  std::atomic<Site*> site_{nullptr};
   /// Listens until that ends, for whatever reason.
   void listen() {
-    is_ending_ = is_over_.load();
-    if (!is_over_) listen_after_bind();
-    is_ending_ = true;
+    state_.is_ending = state_.is_over.load();
+    if (!state_.is_over) listen_after_bind();
+    state_.is_ending = true;
   }
-
-  std::atomic<bool> is_over_{false};    ///< the server is to stop
-  std::atomic<bool> is_ending_{false};  ///< connections are to end, for this or another reason
-  std::atomic<bool> is_done_{false};
 
  private:
   bool process_and_close_socket(socket_t socket) override {
     std::string unread;
     for (int i = 0; i < kMostRequests && wait_for_request(socket, unread); ++i) {
-      BoundedStream stream(socket, unread, is_ending_);
+      BoundedStream stream(socket, unread, state_.is_ending);
       bool is_closing = false;
       bool has_body = false;
       const auto prepare = [&](httplib::Request& request) {
@@ -225,8 +231,8 @@ class HttpServer::Impl final : public httplib::Server {
   }
 
   bool wait_for_request(socket_t socket, const std::string& unread) const {
-    if (!unread.empty()) return !is_ending_;
-    return wait_until_over(socket, POLLIN, kTimeBetween, is_ending_);
+    if (!unread.empty()) return !state_.is_ending;
+    return wait_until_over(socket, POLLIN, kTimeBetween, state_.is_ending);
   }
 
   /// The library's releases differ in what they want to know about the connection.
@@ -243,14 +249,9 @@ class HttpServer::Impl final : public httplib::Server {
       return server.process_request(stream, "", 0, "", 0, false, is_closing, prepare);
     }
   }
+
+  State& state_;
 };
-
-HttpServer::HttpServer(std::unique_ptr<Impl> impl, std::string host, int port)
-    : impl_(std::move(impl)), host_(std::move(host)), port_(port) {}
-HttpServer::HttpServer(HttpServer&&) noexcept = default;
-HttpServer::~HttpServer() = default;
-
-namespace {
 
 /// The port, or an Error of kind Io. Port 0 is any free one.
 Result<int> bind_to(httplib::Server& server, const std::string& host, int port) {
@@ -264,27 +265,52 @@ Result<int> bind_to(httplib::Server& server, const std::string& host, int port) 
 
 }  // namespace
 
+class HttpServer::Impl {
+ public:
+  /// Binds the library's server, or a new one: in some releases, one that has ended cannot listen
+  /// again.
+  Result<int> bind(const std::string& host, int port) {
+    auto listener = std::make_unique<Listener>(state);
+    const int bound = PL_TRY(bind_to(*listener, host, port));
+    listener->let_many_wait();
+    const std::scoped_lock lock(mutex_);
+    listener_ = std::move(listener);
+    return bound;
+  }
+  /// Only the thread that listens binds again.
+  void listen() { listener_->listen(); }
+  void stop() {
+    const std::scoped_lock lock(mutex_);
+    listener_->stop();
+  }
+
+  State state;
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Listener> listener_;
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl, std::string host, int port)
+    : impl_(std::move(impl)), host_(std::move(host)), port_(port) {}
+HttpServer::HttpServer(HttpServer&&) noexcept = default;
+HttpServer::~HttpServer() = default;
+
 Result<HttpServer> HttpServer::bind(const std::string& host, int port) {
   auto impl = std::make_unique<Impl>();
-  // Without SO_REUSEPORT, which the library would set: two servers must not share a port.
-  impl->set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
-  const int bound = PL_TRY(bind_to(*impl, host, port));
-  impl->let_many_wait();
+  const int bound = PL_TRY(impl->bind(host, port));
   return HttpServer(std::move(impl), host, bound);
 }
 
 Result<void> HttpServer::serve(Site& site) {
-  impl_->site_ = &site;
+  impl_->state.site = &site;
   constexpr seconds kBriefly(1);
   constexpr int kMostBriefly = 20;
   Result<void> result;
-  for (int briefly = 0; !impl_->is_over_;) {
+  for (int briefly = 0; !impl_->state.is_over;) {
     const auto began = Clock::now();
     impl_->listen();
-    if (impl_->is_over_) break;
+    if (impl_->state.is_over) break;
     briefly = Clock::now() - began < kBriefly ? briefly + 1 : 0;
     if (briefly == kMostBriefly) {
       result = Error(ErrorKind::Io, "no connection can be accepted on " + host_ + ", port " +
@@ -293,22 +319,21 @@ Result<void> HttpServer::serve(Site& site) {
     }
     // The library gives up when a connection cannot be accepted, for example because the system is
     // out of memory for a moment.
-    const auto again = bind_to(*impl_, host_, port_);
+    const auto again = impl_->bind(host_, port_);
     if (!again) {
       result = again.error();
       break;
     }
-    impl_->let_many_wait();
   }
-  impl_->is_done_ = true;
+  impl_->state.is_done = true;
   return result;
 }
 
 void HttpServer::stop() {
-  impl_->is_over_ = true;
-  impl_->is_ending_ = true;
+  impl_->state.is_over = true;
+  impl_->state.is_ending = true;
   // The library forgets a request to stop that comes before it listens.
-  while (!impl_->is_done_) {
+  while (!impl_->state.is_done) {
     impl_->stop();
     std::this_thread::sleep_for(milliseconds(5));
   }
