@@ -114,6 +114,8 @@ function(profline_unity target)
   if(PROFLINE_UNITY)
     # GCC takes a class in an included file for one that several files share; here each is included once.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    # Clang also reports a local name that another file has in its anonymous namespace.
+    target_link_libraries(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:profline_no_shadow>)
   endif()
 endfunction()
 
