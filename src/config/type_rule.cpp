@@ -210,6 +210,13 @@ bool takes_map(const TypeRule& rule) {
 
 }  // namespace
 
+TypeRule::TypeRule() = default;
+TypeRule::TypeRule(const TypeRule& other) = default;
+TypeRule::TypeRule(TypeRule&& other) noexcept = default;
+TypeRule& TypeRule::operator=(const TypeRule& other) = default;
+TypeRule& TypeRule::operator=(TypeRule&& other) noexcept = default;
+TypeRule::~TypeRule() = default;
+
 const TypeRule* TypeRule::member(const Node& key) const {
   if (kind == Kind::Map) return &element[0];
   if (kind != Kind::Record || !key.is_string()) return nullptr;

@@ -25,13 +25,21 @@ struct TypeRule {
   };
   using Members = std::vector<std::pair<std::string_view, TypeRule>>;
 
+  // Defined where a member of a record is complete: Clang looks into its pair otherwise.
+  TypeRule();
+  TypeRule(const TypeRule& other);
+  TypeRule(TypeRule&& other) noexcept;
+  TypeRule& operator=(const TypeRule& other);
+  TypeRule& operator=(TypeRule&& other) noexcept;
+  ~TypeRule();
+
   Kind kind = Kind::Any;
   bool optional = false;  ///< null is allowed
   /// A record that allows other keys as well.
   bool open = false;
-  std::vector<TypeRule> element = {};  ///< for a list or map: one item
-  Members members = {};
-  std::vector<std::string_view> names = {};
+  std::vector<TypeRule> element;  ///< for a list or map: one item
+  Members members;
+  std::vector<std::string_view> names;
 
   /// The rule for the value under `key`; null if it may be anything.
   const TypeRule* member(const Node& key) const;
